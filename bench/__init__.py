@@ -1,0 +1,1 @@
+"""Side-by-side measurements: what this program costs, against something everybody knows, in the same run."""

@@ -1,0 +1,5 @@
+"""`python -m lumen` is `lumen`."""
+
+from lumen.main import main
+
+main()

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from lumen.app import Look
 from lumen.errors import OutputFailed
+from lumen.json_value import Json
 from lumen.record.goals import Goal, PerpetualGoal
 from lumen.record.line import AUTHORS, Line, Unreadable, as_fields
 from lumen.record.skills import Skill
 from lumen.record.state_files import Finding
-from lumen.record.strict_json import Json
 from lumen.record.values import Value
 
 if TYPE_CHECKING:

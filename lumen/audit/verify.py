@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from lumen.json_value import Json
 from lumen.record.documents import Key, deltas_from_json, same
 from lumen.record.line import Line, Unreadable, commitment, link
-from lumen.record.strict_json import Json
 
 HasBlob = Callable[[str], bool]
 Whole = Callable[[Line], Line]

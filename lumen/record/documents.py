@@ -18,7 +18,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from lumen.record.strict_json import Json, loads
+from lumen.json_value import Json
+from lumen.record.strict_json import loads
 
 SOUL: Final = "soul.md"
 VALUES: Final = "values.json"

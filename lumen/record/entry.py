@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from lumen.errors import Refused
-from lumen.record.strict_json import Json, is_number
+from lumen.json_value import Json
+from lumen.record.strict_json import is_number
 
 NAME_LIMIT: Final = 500
 

@@ -26,10 +26,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from lumen.json_value import Json
 from lumen.record.documents import Delta, Key, deltas_from_json, is_state_file
 from lumen.record.journal import UNFINISHED, Journal
 from lumen.record.line import Line, Unreadable
-from lumen.record.strict_json import Json
 
 _EXAMPLES = 50
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from lumen.errors import Refused
+from lumen.json_value import Json
 from lumen.record.files import Files
 from lumen.record.follower import Follower
 from lumen.record.journal import Cursor, Journal
 from lumen.record.line import READ_LIMIT, Line, Place, Unreadable, as_fields, decode, emptied, encode_fields
 from lumen.record.presence import Presence
-from lumen.record.strict_json import Json
 
 FORGETTABLE: Final = ("memory",)
 _ENTRY = re.compile(rb'\{"id":"[0-9a-f-]{36}:[0-9]+","timestamp":"')

@@ -10,11 +10,11 @@ from datetime import UTC
 from typing import Final, Literal, TypeGuard
 
 from lumen.errors import Refused
+from lumen.json_value import Json
 from lumen.record.documents import Delta, Entries, Key, goals_file, line_of
 from lumen.record.entry import Problem, checked_name, checked_weight, fields_of, weight_problem
 from lumen.record.record import Record
 from lumen.record.state_files import By, Change
-from lumen.record.strict_json import Json
 
 GoalStatus = Literal["todo", "working", "done", "deprecated"]
 AnyStatus = Literal["todo", "working", "done", "perpetual", "deprecated"]

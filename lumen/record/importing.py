@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from lumen.json_value import Json
 from lumen.record.line import Line, strict_object
 from lumen.record.memory import LIVED
 from lumen.record.record import Record
-from lumen.record.strict_json import Json, canonical, is_number
+from lumen.record.strict_json import canonical, is_number
 
 _FIELDS = ("timestamp", "author", "weight", "situation", "description")
 

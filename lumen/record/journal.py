@@ -24,6 +24,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from lumen.errors import RecordError, RecordFull
+from lumen.json_value import Json
 from lumen.ports import Clock
 from lumen.record.files import DayFile, Files
 from lumen.record.line import (
@@ -40,7 +41,7 @@ from lumen.record.line import (
     strict_object,
 )
 from lumen.record.reserve import Reserve
-from lumen.record.strict_json import Json, canonical
+from lumen.record.strict_json import canonical
 
 UNFINISHED: Final = "unfinished: no newline yet"
 _KEPT_BESIDE_A_BLOB: Final = 1500

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Literal
 
+from lumen.json_value import Json
 from lumen.record.line import Line
 from lumen.record.record import Record
-from lumen.record.strict_json import Json
 
 StepResult = Literal["done", "failed", "timeout", "cancelled"]
 

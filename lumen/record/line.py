@@ -33,7 +33,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeGuard
 
 import orjson
 
-from lumen.record.strict_json import DEPTH_LIMIT, Json, canonical, is_number, loads
+from lumen.json_value import Json
+from lumen.record.strict_json import DEPTH_LIMIT, canonical, is_number, loads
 
 Author = Literal["self", "kernel", "goal", "external"]
 AUTHORS: Final[tuple[Author, ...]] = ("self", "kernel", "goal", "external")

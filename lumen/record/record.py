@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from lumen.errors import RecordError
+from lumen.json_value import Json
 from lumen.ports import Clock
 from lumen.record.files import Files
 from lumen.record.fold import Fold
@@ -14,7 +15,7 @@ from lumen.record.journal import Journal
 from lumen.record.line import Line, strict_object
 from lumen.record.presence import Presence
 from lumen.record.state_files import Finding, StateFiles
-from lumen.record.strict_json import Json, canonical
+from lumen.record.strict_json import canonical
 
 
 @dataclass(frozen=True, slots=True)

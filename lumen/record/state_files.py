@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from lumen.errors import BrokenState, RecordError, Refused
+from lumen.json_value import Json
 from lumen.record.documents import (
     SOUL,
     VALUES,
@@ -41,7 +42,6 @@ from lumen.record.fold import Fold, OpenChange
 from lumen.record.follower import Follower
 from lumen.record.journal import Journal
 from lumen.record.presence import Presence
-from lumen.record.strict_json import Json
 
 By = Literal["reflection", "action", "person"]
 Edit = Callable[[Entries], Sequence[Delta]]

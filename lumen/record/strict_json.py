@@ -2,11 +2,12 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final, TypeGuard
 
+from lumen.json_value import Json
+
 DEPTH_LIMIT: Final = 100
-Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
 
 def loads(text: str) -> Json:

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeGuard
 
 from lumen.errors import Refused
+from lumen.json_value import Json
 from lumen.record.documents import VALUES, Delta, Entries, Key, line_of
 from lumen.record.entry import Problem, checked_name, checked_weight, fields_of, weight_problem
 from lumen.record.record import Record
 from lumen.record.state_files import By, Change
-from lumen.record.strict_json import Json
 
 ValueStatus = Literal["active", "deprecated"]
 STATUSES: Final[tuple[ValueStatus, ...]] = ("active", "deprecated")

@@ -11,10 +11,10 @@ from random import Random
 from typing import Final
 
 from lumen.clock import HeldClock
+from lumen.json_value import Json
 from lumen.record.files import Files
 from lumen.record.journal import Journal
 from lumen.record.line import READ_LIMIT
-from lumen.record.strict_json import Json
 
 DAY: Final = datetime(2026, 11, 18, 12, tzinfo=UTC)
 NUMBERS: Final = (

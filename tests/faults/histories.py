@@ -28,6 +28,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from lumen.audit.verify import verify
 from lumen.clock import HeldClock
 from lumen.errors import BrokenState, Refused
+from lumen.json_value import Json
 from lumen.record.documents import SOUL, SOUL_KEY, VALUES, Delta, Entries, Key, read_entries
 from lumen.record.files import Files
 from lumen.record.fold import Fold
@@ -37,7 +38,7 @@ from lumen.record.line import Line
 from lumen.record.reconcile import needs_reconciling, reconcile
 from lumen.record.record import Record
 from lumen.record.state_files import By
-from lumen.record.strict_json import Json, canonical
+from lumen.record.strict_json import canonical
 
 NAMES = ("care", "truth", "play")
 WEIGHTS = (0.0, 0.25, 0.5, 1.0)

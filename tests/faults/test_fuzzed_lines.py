@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 
 from lumen.audit.verify import verify
 from lumen.clock import HeldClock
+from lumen.json_value import Json
 from lumen.record.files import Files
 from lumen.record.fold import Fold
 from lumen.record.journal import Cursor, Journal
 from lumen.record.line import Line, Place, Unreadable, decode, encode, strict_object
-from lumen.record.strict_json import Json, canonical, loads
+from lumen.record.strict_json import canonical, loads
 from tests.faults.counts import COUNT, SEED
 from tests.faults.fuzzed_lines import AUTHOR_KEYS, BLOBS, DAY, DEPTHS, NUMBERS, fuzzed, real_lines
 from tests.instances import made

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lumen.json_value import Json
 from lumen.record.documents import (
     SOUL,
     SOUL_KEY,
@@ -19,7 +20,6 @@ from lumen.record.documents import (
     same,
     with_changes,
 )
-from lumen.record.strict_json import Json
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),

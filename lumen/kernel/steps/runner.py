@@ -10,8 +10,9 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from lumen.errors import LumenError, StepFailed, StepTimeout
+from lumen.json_value import Json
 from lumen.record.kernel_journal import KernelJournal, StepResult
-from lumen.record.strict_json import Json, canonical
+from lumen.record.strict_json import canonical
 
 T = TypeVar("T")
 

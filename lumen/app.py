@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from lumen.clock import SystemClock
 from lumen.config import Config, read_config
-from lumen.errors import BrokenState, RecordError
+from lumen.errors import BrokenState, RecordError, Refused
 from lumen.instance import Place, files_in_commit, find, resolve_commit, show_file
 from lumen.ports import Clock
 from lumen.record.documents import is_state_file
@@ -18,11 +18,14 @@ from lumen.record.fold import Fold
 from lumen.record.goals import Goal, GoalsEditor, GoalsReader, GoalTracker, PerpetualGoal
 from lumen.record.grants import ActionGrant, ExploreGrant, PersonGrant, ReflectionGrant, UpkeepGrant
 from lumen.record.importing import Importer, ImportReport
+from lumen.record.inbox import InboxAnswerer, InboxAsker, InboxReader, Waiting
 from lumen.record.kernel_journal import KernelJournal
 from lumen.record.line import Author
 from lumen.record.memory import ExperienceWriter, MemoryReader, MemoryWriter, PersonMemory
+from lumen.record.outcomes import Outcomes
 from lumen.record.record import Record
 from lumen.record.rollback import Plan, Rollback, moment_of
+from lumen.record.skill_help import SkillHelp
 from lumen.record.skills import Skill, SkillsAuthor, SkillsInvoker, SkillsReader
 from lumen.record.soul import Soul, SoulEditor, SoulReader, summarized
 from lumen.record.state_files import Finding
@@ -31,9 +34,14 @@ from lumen.record.values import Value, ValuesEditor, ValuesReader
 
 if TYPE_CHECKING:
     from lumen.audit.verify import Verdict
+    from lumen.audit.why import Story
+    from lumen.kernel.conversation import Conversation
+    from lumen.kernel.faculties import Show
+    from lumen.kernel.loops.action import TurnReport
     from lumen.kernel.steps.runner import Report
 
 T = TypeVar("T")
+SKILLS_IN_ONE_ACT: Final = 5  # one, and what it may ask the kernel for
 IMPORT_SECONDS: Final = 24 * 3600.0
 
 
@@ -73,6 +81,9 @@ class Instance:
             goals=GoalTracker(self._record, turn),
             skills=SkillsAuthor(self.place.skills, self._record, turn),
             memory=MemoryWriter(self._record, turn),
+            inbox=InboxAsker(self._record, turn),
+            outcomes=Outcomes(self._record, turn),
+            skill_help=SkillHelp(self._record),
         )
 
     def explore_grant(self, turn: str | None = None) -> ExploreGrant:
@@ -111,6 +122,7 @@ class Instance:
             goals=GoalsEditor(self._record, "person"),
             skills=SkillsReader(self.place.skills),
             memory=PersonMemory(self._record),
+            inbox=InboxAnswerer(self._record),
             importer=Importer(self._record),
             rollback=Rollback(self._record),
             record=Keeper(self._record),
@@ -127,6 +139,74 @@ class Instance:
 
         runner = StepRunner(KernelJournal(self._record), seconds=self.config.step_seconds)
         return await runner.run(name, step, seconds=seconds, by="person")
+
+    def conversation(self, person: str, show: "Show") -> "Conversation":
+        """Everything a conversation needs, put together: the mind of lumen.toml, the gate, the skills, the recall."""
+        from lumen.cortex.cortex import Cortex
+        from lumen.kernel.conversation import Conversation
+        from lumen.kernel.faculties import Faculties
+        from lumen.kernel.loops.action import ActionLoop
+        from lumen.kernel.skills import SkillRunner
+        from lumen.kernel.steps.runner import StepRunner
+        from lumen.minds import chosen_mind
+        from lumen.record.recall import Recall
+        from lumen.substrate.embed_static import StaticEmbedder
+
+        self.refuse_broken_state()
+        embedder, skills = StaticEmbedder(), self.config.skills
+        recall = Recall(self._record, embedder)
+        faculties = Faculties(
+            mind=chosen_mind(self.config.mind, self.place.home, embedder),
+            cortex=Cortex(SkillsInvoker(self.place.skills)),
+            skills=SkillRunner(
+                self.place.home, seconds=skills.seconds, isolation=skills.isolation, settings=skills.settings
+            ),
+            recall=recall,
+            runner=StepRunner(KernelJournal(self._record), seconds=self.config.step_seconds),
+            act_seconds=skills.seconds * SKILLS_IN_ONE_ACT,
+        )
+        return Conversation(ActionLoop(faculties, show), recall, self.action_grant, self.clock, person)
+
+    @property
+    def inbox(self) -> InboxReader:
+        return InboxReader(self._record)
+
+    async def confirm(self, name: str, by: str, show: "Show") -> "TurnReport":
+        """A person's yes: it is recorded, the action is claimed, and run at once. Raises Refused when it may not be."""
+
+        def claim(grant: PersonGrant) -> Waiting:
+            entry = grant.inbox.find(name)
+            grant.inbox.answer(entry, "yes", by=by)
+            if not grant.inbox.claim(entry):
+                raise Refused(f"{entry.short_id} was claimed by another process first; it runs there. See: lumen inbox")
+            return entry
+
+        conversation = self.conversation(by, show)
+        try:
+            entry = await self.as_person("confirm", claim)
+            report = await conversation.carry_out(entry)
+            result = "superseded" if report.result == "waiting" else report.result
+            await self.as_person("settle", lambda grant: grant.inbox.settle(entry, result))
+            return report
+        finally:
+            conversation.close()
+
+    async def deny(self, name: str, by: str) -> Waiting:
+        def refuse(grant: PersonGrant) -> Waiting:
+            entry = grant.inbox.find(name)
+            if entry.standing == "may have run":
+                grant.inbox.settle(entry, "may have run, and was dismissed")
+            else:
+                grant.inbox.answer(entry, "no", by=by)
+            return entry
+
+        return await self.as_person("deny", refuse)
+
+    def why(self, turn: str | None = None) -> "Story":
+        """What a turn decided and on what grounds, from its own lines. Raises Refused when there is no such turn."""
+        from lumen.audit.why import story_of
+
+        return story_of(self._record.journal.newest_first(), turn)
 
     async def import_memories(self, lines: Iterable[bytes], source: str, show: Callable[[int], None]) -> ImportReport:
         """A life from elsewhere, as one long step that can be interrupted between two memories and loses nothing."""

@@ -18,6 +18,7 @@ from typing import Final
 
 from lumen.config import CONFIG, FORMAT, new_config, read_config
 from lumen.errors import LumenError, NoInstance, Refused, UsageError
+from lumen.record.skills import SHIPPED
 
 BLOBS: Final = "blobs"
 TRANSIENT: Final = ("index", "run")
@@ -33,6 +34,7 @@ data/run/
 *.key
 *.pem
 secrets/
+work/
 __pycache__/
 data.backup-*/
 """
@@ -102,7 +104,7 @@ def make(home: Path) -> Made:
 def upgrade(place: Place, now: datetime) -> Made:
     """Bring an older instance to the present format, after a copy of its data folder was made."""
     config = read_config(place.home)
-    if config.format == FORMAT:
+    if config.format == FORMAT and all((place.skills / name).exists() for name in SHIPPED):
         return Made(place, ())
     if place.data == place.home:
         raise Refused(
@@ -197,10 +199,10 @@ def _complete(place: Place) -> tuple[str, ...]:
         if not folder.is_dir():
             folder.mkdir(parents=True)
             created.append(f"{folder.relative_to(place.home)}/")
-    chat = place.skills / "chat"
-    if not chat.exists():
-        _copy_skill("chat", chat)
-        created.append("skills/chat/")
+    for name in SHIPPED:
+        if not (place.skills / name).exists():
+            _copy_skill(name, place.skills / name)
+            created.append(f"skills/{name}/")
     contents: Iterable[tuple[Path, bytes]] = (
         (place.data / "soul.md", b""),
         (place.data / "values.json", b"[]\n"),

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from lumen import __version__, terminal
-from lumen.commands import changing, looking
+from lumen.commands import changing, looking, talking
 from lumen.commands.later import LATER, SHOWN, not_there_yet
 from lumen.commands.shared import Home, name_home
 from lumen.errors import LumenError, OutputFailed
@@ -46,6 +46,11 @@ def built() -> typer.Typer:
     app = _typer("An agent with a self that you can audit.", no_args_is_help=True)
     app.callback()(_lumen)
     app.command()(changing.init)
+    app.command()(talking.chat)
+    app.command()(talking.why)
+    app.command()(talking.inbox)
+    app.command()(talking.confirm)
+    app.command()(talking.deny)
     app.command()(looking.status)
     memory = _group(app, "memory", looking.memory)
     memory.command("import")(changing.memory_import)

@@ -39,32 +39,32 @@ def plain(text: str, *, lines: bool = False) -> str:
 
 
 def say(text: str) -> None:
-    _put(plain(text))
+    put(plain(text))
 
 
 def say_lines(text: str) -> None:
-    _put(plain(text, lines=True))
+    put(plain(text, lines=True))
 
 
 def complain(text: str) -> None:
-    _put(_styled("lumen: ", "red", sys.stderr) + plain(text), sys.stderr)
+    put(styled("lumen: ", "red", sys.stderr) + plain(text), sys.stderr)
 
 
 def notice(text: str) -> None:
-    _put(_styled("! ", "yellow", sys.stderr) + plain(text), sys.stderr)
+    put(styled("! ", "yellow", sys.stderr) + plain(text), sys.stderr)
 
 
 def as_json(value: Json) -> None:
-    _put(_json(value, indent=2))
+    put(_json(value, indent=2))
 
 
 def json_list(values: Iterable[Json]) -> None:
     """A JSON list, written as it comes: it may be longer than memory."""
     opened = "["
     for value in values:
-        _put(f"{opened}\n  {_json(value)}", end="")
+        put(f"{opened}\n  {_json(value)}", end="")
         opened = ","
-    _put("\n]" if opened == "," else "[]")
+    put("\n]" if opened == "," else "[]")
 
 
 def changes(words: Sequence[str], otherwise: str) -> None:
@@ -91,28 +91,28 @@ def progress(title: str) -> Iterator[Callable[[int], None]]:
 
 
 def status(look: Look) -> None:
-    _put(_styled(plain(look.soul.name) or "(no name yet)", "bold") + _styled(f"   {look.home}", "dim"))
+    put(styled(plain(look.soul.name) or "(no name yet)", "bold") + styled(f"   {look.home}", "dim"))
     say(look.soul.ontology or "(soul.md states no ontology)")
     active = [value for value in look.values if value.status == "active"]
-    _heading("Values", f"{len(active)} active, {len(look.values) - len(active)} deprecated")
+    heading("Values", f"{len(active)} active, {len(look.values) - len(active)} deprecated")
     for value in active[:_TOP]:
         say(f"  {value.weight:.2f}  {value.name}")
     _more(active, "values")
     goals = [goal for goal in look.goals if goal.status in ("todo", "working", "perpetual")]
-    _heading("Goals", f"{len(goals)} active, {len(look.goals) - len(goals)} ended")
+    heading("Goals", f"{len(goals)} active, {len(look.goals) - len(goals)} ended")
     for goal in goals[:_TOP]:
         say(f"  {goal.weight:.2f}  {goal.status:<9}  {goal.name}")
     _more(goals, "goals")
     counts = look.fold.memories
-    _heading("Memories", str(counts.total()))
+    heading("Memories", str(counts.total()))
     say("  " + "   ".join(f"{author} {counts[author]}" for author in AUTHORS))
     if (last := look.fold.last) is not None:
         head = f", {last.h[:12]}" if last.is_chained else ""
-        _put(_styled(f"  newest {plain(last.timestamp)}  ({last.short_id}{head})", "dim"))
+        put(styled(f"  newest {plain(last.timestamp)}  ({last.short_id}{head})", "dim"))
     if found := notices_of(look):
-        _heading("Notices", "")
+        heading("Notices", "")
     for text in found:
-        _put("  " + _styled("! ", "yellow") + plain(text))
+        put("  " + styled("! ", "yellow") + plain(text))
 
 
 def status_json(look: Look) -> Json:
@@ -173,19 +173,19 @@ def in_words(finding: Finding) -> str:
 def values(listed: Sequence[Value], *, is_all: bool) -> None:
     rows = [(f"{value.weight:.2f}", value.status, value.name) for value in listed]
     hint = "No values yet. Add one with: lumen values add NAME WEIGHT --because '...'"
-    _table(("weight", "status", "name"), rows, hint if is_all else "No usable values.")
+    table(("weight", "status", "name"), rows, hint if is_all else "No usable values.")
 
 
 def goals(listed: Sequence[Goal | PerpetualGoal], *, is_all: bool) -> None:
     rows = [(f"{goal.weight:.2f}", goal.status, str(goal.year), goal.name) for goal in listed]
     hint = "No goals here. Add one with: lumen goals add NAME WEIGHT --because '...'"
     otherwise = hint if is_all else "No usable goals."
-    _table(("weight", "status", "born", "name"), rows, otherwise)
+    table(("weight", "status", "born", "name"), rows, otherwise)
 
 
 def skills(listed: Sequence[Skill]) -> None:
     rows = [("yes" if skill.has_main else "missing", skill.name) for skill in listed]
-    _table(("main.py", "name"), rows, "No skills here: skills/ has no folders.")
+    table(("main.py", "name"), rows, "No skills here: skills/ has no folders.")
 
 
 def memories(lines: Iterable[Line]) -> int:
@@ -193,13 +193,13 @@ def memories(lines: Iterable[Line]) -> int:
     count = 0
     for line in lines:
         count += 1
-        when = _styled(plain(line.timestamp[:19].replace("T", " ")), "dim")
-        author = _styled(line.author, _AUTHOR_CODES[line.author])
+        when = styled(plain(line.timestamp[:19].replace("T", " ")), "dim")
+        author = styled(line.author, _AUTHOR_CODES[line.author])
         situation = f"  {plain(line.situation)}" if line.situation else ""
-        _put(f"{when}  {author}  {line.weight:.2f}{situation}  {_styled(line.short_id, 'dim')}")
+        put(f"{when}  {author}  {line.weight:.2f}{situation}  {styled(line.short_id, 'dim')}")
         text = "(forgotten on request)" if line.is_forgotten else plain(line.description, lines=True)
         for paragraph in text.split("\n"):
-            _put("    " + paragraph)
+            put("    " + paragraph)
     return count
 
 
@@ -218,20 +218,18 @@ def unreadable(items: Iterable[Unreadable]) -> int:
 
 def verdict(found: "Verdict") -> None:
     for fault in found.faults:
-        _put("  " + _styled("x ", "red") + plain(f"{fault.place}: {fault.text}"))
+        put("  " + styled("x ", "red") + plain(f"{fault.place}: {fault.text}"))
     proven = found.lines - found.unproven
     facts = [f"{proven} lines proven in {found.writers} chains"]
     facts += [f"{found.unproven} by another program, unproven"] if found.unproven else []
     facts += [f"{found.forgotten} forgotten on request"] if found.forgotten else []
     facts += [f"{found.torn} torn by a crash or unreadable"] if found.torn else []
-    state = (
-        _styled("The record holds", "green") if found.holds else _styled(f"Faults found: {len(found.faults)}", "red")
-    )
-    _put(f"{state}: {'; '.join(facts)}.")
+    state = styled("The record holds", "green") if found.holds else styled(f"Faults found: {len(found.faults)}", "red")
+    put(f"{state}: {'; '.join(facts)}.")
     limit = (
         "Not proven without seals: that no writer's last lines were cut off, and that no whole chain was written anew."
     )
-    _put(_styled(limit, "dim"))
+    put(styled(limit, "dim"))
 
 
 def verdict_json(found: "Verdict") -> Mapping[str, Json]:
@@ -271,28 +269,28 @@ def finding_json(finding: Finding) -> Mapping[str, Json]:
     return {"kind": finding.kind, "file": finding.file, "text": finding.text}
 
 
-def _heading(title: str, note: str) -> None:
-    _put("\n" + _styled(title, "bold") + (_styled(f"  {note}", "dim") if note else ""))
+def heading(title: str, note: str) -> None:
+    put("\n" + styled(title, "bold") + (styled(f"  {note}", "dim") if note else ""))
 
 
 def _more(listed: Sequence[object], kind: str) -> None:
     if len(listed) > _TOP:
-        _put(_styled(f"  and {len(listed) - _TOP} more: lumen {kind}", "dim"))
+        put(styled(f"  and {len(listed) - _TOP} more: lumen {kind}", "dim"))
 
 
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], otherwise: str) -> None:
+def table(titles: Sequence[str], rows: Sequence[Sequence[str]], otherwise: str) -> None:
     """Columns side by side; the last one, a name, runs as long as it is."""
     if not rows:
         say(otherwise)
         return
     widths = [max(len(cell) for cell in column) for column in zip(titles, *rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (titles, *rows)]
-    _put(_styled(lines[0].rstrip(), "dim"))
+    put(styled(lines[0].rstrip(), "dim"))
     for line in lines[1:]:
         say(line.rstrip())
 
 
-def _styled(text: str, style: str, stream: TextIO | None = None) -> str:
+def styled(text: str, style: str, stream: TextIO | None = None) -> str:
     """Colour only where somebody sees it and has not said NO_COLOR."""
     if not (stream or sys.stdout).isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return text
@@ -307,7 +305,7 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 
-def _put(text: str, stream: TextIO | None = None, *, end: str = "\n") -> None:
+def put(text: str, stream: TextIO | None = None, *, end: str = "\n") -> None:
     """Write, also where the terminal lacks a letter. When nobody reads any more, there is nothing left to do."""
     out = stream or sys.stdout
     encoding = out.encoding or "utf-8"

@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import pty
+import select
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ from typing import IO, Any, Final, NoReturn
 from tests.house.repository import ROOT
 
 INSTALLED: Final = Path(sys.executable).parent / "lumen"
+TERMINAL_SECONDS: Final = 60.0  # of silence
 TRACEBACK: Final = "Traceback (most recent call last)"
 _IMPORTED_ONCE: Final = (
     "asyncio",
@@ -88,8 +90,13 @@ def program(command: Sequence[str], *, folder: Path, env: Mapping[str, str] | No
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def at_terminal(*arguments: str, folder: Path, typed: bytes = b"", env: Mapping[str, str] | None = None) -> Done:
-    """The installed script at a terminal of its own, where somebody types."""
+def at_terminal(
+    *arguments: str, folder: Path, typed: Sequence[tuple[bytes, bytes]] = (), env: Mapping[str, str] | None = None
+) -> Done:
+    """The installed script at a terminal of its own. Somebody types each (after, keys) once `after` has been shown.
+
+    Keys typed earlier could be lost: a Ctrl+C that comes before the program has set the terminal up flushes them.
+    """
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [str(INSTALLED), *arguments],
@@ -101,13 +108,21 @@ def at_terminal(*arguments: str, folder: Path, typed: bytes = b"", env: Mapping[
         start_new_session=True,
     )
     os.close(theirs)
-    os.write(ours, typed)
-    shown = b""
-    with contextlib.suppress(OSError):  # the terminal is gone when the process is
-        while more := os.read(ours, 65536):
-            shown += more
-    os.close(ours)
-    return Done(process.wait(timeout=30), shown.decode(), "")
+    shown, looked_at, waiting = b"", 0, list(typed)
+    try:
+        with contextlib.suppress(OSError):  # the terminal is gone when the process is
+            while select.select([ours], [], [], TERMINAL_SECONDS)[0] and (more := os.read(ours, 65536)):
+                shown += more
+                while waiting and (at := shown.find(waiting[0][0], looked_at)) >= 0:
+                    after, keys = waiting.pop(0)
+                    looked_at = at + len(after)
+                    os.write(ours, keys)
+        assert not waiting, f"{waiting[0][0]!r} was never shown: {shown!r}"
+        return Done(process.wait(timeout=30), shown.decode(), "")
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
 
 
 def git(folder: Path, *arguments: str) -> str:

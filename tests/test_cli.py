@@ -283,15 +283,14 @@ def test_a_change_without_a_reason_and_without_a_terminal_is_wrong_use(home: Pat
 
 
 def test_at_a_terminal_the_reason_is_asked_for(home: Path) -> None:
-    done = at_terminal("values", "set", "care", "0.1", folder=home, typed=b"because I can\n")
+    done = at_terminal("values", "set", "care", "0.1", folder=home, typed=[(b"Why", b"because I can\n")])
     assert (done.code, "Why" in done.out) == (0, True)
     assert "because I can" in log_of(home)[-3]["description"]
 
 
 def test_at_a_terminal_one_command_asks_for_one_reason(home: Path) -> None:
-    done = at_terminal(
-        "goals", "set", "learn the town", "--weight", "0.1", "--status", "done", folder=home, typed=b"one\ntwo\n"
-    )
+    change = ("goals", "set", "learn the town", "--weight", "0.1", "--status", "done")
+    done = at_terminal(*change, folder=home, typed=[(b"Why", b"one\ntwo\n")])
     assert done.out.count("Why") == 1
 
 
@@ -301,7 +300,7 @@ def test_forgetting_asks_first(home: Path) -> None:
     done = lumen("memory", "forget", identity, "--because", "so", home=home)
     assert (done.code, "--yes" in done.err) == (2, True)
     assert tree(home) == before
-    refused = at_terminal("memory", "forget", identity, "--because", "so", folder=home, typed=b"n\n")
+    refused = at_terminal("memory", "forget", identity, "--because", "so", folder=home, typed=[(b"?", b"n\n")])
     assert (refused.code, "Nothing was changed" in refused.out) == (1, True)
     assert tree(home) == before
 

@@ -176,7 +176,7 @@ def test_upgrade_leaves_files_without_a_data_folder_alone(tmp_path: Path) -> Non
         ("format = 0\n", "format = 1"),
         ("format = 1\n[steps]\nseconds = 0\n", "seconds"),
         ("format = 1\n[steps]\nseconds = nan\n", "seconds"),
-        ("format = 1\nsteps = 3\n", "seconds"),
+        ("format = 1\nsteps = 3\n", "[steps] must be a table"),
         ("\x00\x01", "not valid TOML"),
     ],
 )

@@ -5,19 +5,17 @@ from typing import Final
 
 from lumen.errors import NotThereYet
 
-# The first three stand in the list of commands; the others answer when they are tried.
+# The first two stand in the list of commands; the others answer when they are tried.
 LATER: Final[Mapping[str, str]] = {
-    "chat": "Start a conversation.",
     "run": "Start the internal loop.",
     "reflect": "Make it examine itself.",
-    **dict.fromkeys(("why", "inbox", "confirm", "deny"), "It comes with the first conversation."),
     **dict.fromkeys(("self", "mode", "trace", "replay"), "It comes with the consciousness daemon."),
     **dict.fromkeys(("mandates", "mind", "usage"), "It comes with the action gate and the models."),
     **dict.fromkeys(("history", "diff", "doctor", "service", "pause", "resume"), "It comes with the loops."),
     **dict.fromkeys(("state", "template", "shutdown", "sunset", "dream"), "It comes with the life cycle."),
     **dict.fromkeys(("guard", "backup", "restore", "export", "import"), "It comes with the guard and the seals."),
 }
-SHOWN: Final = ("chat", "run", "reflect")
+SHOWN: Final = ("run", "reflect")
 
 
 def not_there_yet(name: str) -> Callable[[], None]:

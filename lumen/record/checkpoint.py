@@ -15,7 +15,7 @@ from typing import Any, Final
 from lumen import __version__
 from lumen.record.documents import Key
 from lumen.record.files import Files
-from lumen.record.fold import Fold
+from lumen.record.fold import Ask, Fold
 from lumen.record.journal import Cursor, Position
 from lumen.record.line import Line, Place, Unreadable
 
@@ -44,6 +44,9 @@ def save(files: Files, fold: Fold, cursor: Cursor) -> None:
             "adoptions": fold.adoptions,
             "interruptions": fold.interruptions,
             "rebuilds": fold.rebuilds,
+            "asks": [[ask.line, ask.answer, ask.claim, ask.result] for ask in fold.asks.values()],
+            "tallies": fold.tallies,
+            "replies": fold.replies,
             "forgotten": fold.forgotten,
             "foreign": fold.foreign,
             "last_line": fold.last and fold.last._replace(situation="", description="", data={}, extra={}, salt="-"),
@@ -71,6 +74,9 @@ def load(files: Files) -> tuple[Fold, Cursor] | None:
             adoptions=[_line(fields) for fields in kept["adoptions"]],
             interruptions=[_line(fields) for fields in kept["interruptions"]],
             rebuilds=[_line(fields) for fields in kept["rebuilds"]],
+            asks={ask.line.id: ask for ask in map(_ask, kept["asks"])},
+            tallies={kind: (count, total) for kind, (count, total) in kept["tallies"].items()},
+            replies={who: _line(fields) for who, fields in kept["replies"].items()},
             forgotten=kept["forgotten"],
             foreign=kept["foreign"],
             last=_line(kept["last_line"]) if kept["last_line"] else None,
@@ -102,6 +108,11 @@ def _tail(files: Files, path: str, offset: int) -> str:
 def _line(fields: Any) -> Line:
     *own, place = fields
     return Line._make((*own, Place(*place) if place else None))
+
+
+def _ask(fields: Any) -> Ask:
+    line, answer, claim, result = fields
+    return Ask(_line(line), _line(answer) if answer else None, _line(claim) if claim else None, result)
 
 
 def _unreadable(fields: Any) -> Unreadable:

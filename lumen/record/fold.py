@@ -14,6 +14,11 @@ Events, and the fields of their data:
     log_adopted {head, because}                      a person accepted a log that had gone back
     skill_created {skill, sha256, because}           the agent wrote a skill
     disk_full   {}                                   no space was left
+    asked       {action, ...}                        an action waits for a person's yes (inbox.py)
+    answered    {ask, answer}                        the person's word
+    claimed     {ask}                                somebody is about to run it: the first claim in the log wins
+    settled     {ask, result}                        how that ended
+    amended     {of, kind, before, after}            the person's next words changed how an action is judged
 
 State = the `after` of every change and adoption, in order. Example: change care 0.5 -> 0.6, adopted care 0.6 -> 0.9
 folds to care 0.9, and the file should say so. If it says 0.8, somebody edited it: the next open writes adopted 0.9 ->
@@ -30,8 +35,11 @@ from lumen.json_value import Json
 from lumen.record.documents import Delta, Key, deltas_from_json, is_state_file
 from lumen.record.journal import UNFINISHED, Journal
 from lumen.record.line import Line, Unreadable
+from lumen.record.strict_json import is_number
 
 _EXAMPLES = 50
+_CLOSED_ASKS = 50
+_REPLIES = 20
 
 
 @dataclass(slots=True)
@@ -42,6 +50,16 @@ class OpenChange:
     file: str
     deltas: list[Delta]
     has_memory: bool = False
+
+
+@dataclass(slots=True)
+class Ask:
+    """An action that waits, or waited, for a person's yes. A no is final, and the first claim counts."""
+
+    line: Line
+    answer: Line | None = None
+    claim: Line | None = None
+    result: str = ""
 
 
 @dataclass(slots=True)
@@ -57,6 +75,9 @@ class Fold:
     adoptions: list[Line] = field(default_factory=list)
     interruptions: list[Line] = field(default_factory=list)
     rebuilds: list[Line] = field(default_factory=list)
+    asks: dict[str, Ask] = field(default_factory=dict)
+    tallies: dict[str, tuple[int, float]] = field(default_factory=dict)
+    replies: dict[str, Line] = field(default_factory=dict)
     emptied: set[str] = field(default_factory=set)
     is_stale: bool = False
     forgotten: int = 0
@@ -102,6 +123,43 @@ class Fold:
         self.open_intents.pop(str(line.data.get("intent")), None)
         if line.data.get("result") == "interrupted":
             self.interruptions = [*self.interruptions[-9:], line]
+        kind, outcome = line.data.get("kind"), line.data.get("outcome")
+        if line.data.get("step") == "record" and isinstance(kind, str) and is_number(outcome):
+            self._count(kind, 1, float(outcome))
+            self.replies.pop(speaker := str(line.data.get("asked_by")), None)
+            self.replies = dict([*self.replies.items(), (speaker, line)][-_REPLIES:])
+
+    def _amended(self, line: Line) -> None:
+        before, after = line.data.get("before"), line.data.get("after")
+        if is_number(before) and is_number(after):
+            self._count(str(line.data.get("kind")), 0, float(after) - float(before))
+        self.replies = {who: reply for who, reply in self.replies.items() if reply.id != line.data.get("of")}
+
+    def _count(self, kind: str, more: int, score: float) -> None:
+        count, total = self.tallies.get(kind, (0, 0.0))
+        self.tallies[kind] = (count + more, total + score)
+
+    def _asked(self, line: Line) -> None:
+        closed = [ask for ask in self.asks.values() if ask.result]
+        for ask in closed[: max(0, len(closed) - _CLOSED_ASKS)]:
+            del self.asks[ask.line.id]
+        self.asks[line.id] = Ask(line)
+
+    def _answered(self, line: Line) -> None:
+        ask = self.asks.get(str(line.data.get("ask")))
+        if ask and ask.claim is None and not ask.result:
+            ask.answer = line
+            ask.result = "denied" if line.data.get("answer") == "no" else ""
+
+    def _claimed(self, line: Line) -> None:
+        ask = self.asks.get(str(line.data.get("ask")))
+        if ask and ask.claim is None:
+            ask.claim = line
+
+    def _settled(self, line: Line) -> None:
+        ask = self.asks.get(str(line.data.get("ask")))
+        if ask:
+            ask.result = str(line.data.get("result"))
 
     def _change(self, line: Line) -> None:
         file, deltas = self._write(line)
@@ -152,6 +210,11 @@ _EVENTS: Mapping[str, Callable[[Fold, Line], None]] = {
     "rebuilt": Fold._rebuilt,
     "forget": Fold._forget,
     "forgotten": Fold._closed_forget,
+    "asked": Fold._asked,
+    "answered": Fold._answered,
+    "claimed": Fold._claimed,
+    "settled": Fold._settled,
+    "amended": Fold._amended,
 }
 
 

@@ -2,7 +2,7 @@
 
     1  event `forget` with the target and what will be left of it     a crash after this: the next open does the rest
     2  every copy of the line is written over in place, at the same length, with nothing but what the chain needs
-    3  its blob is removed
+    3  its blob is removed, and its rows in the files of vectors (index.py)
     4  event `forgotten`
 
 A copy can be a whole line, or a fragment that a dying writer left inside a line nobody can read: both carry the id
@@ -18,6 +18,7 @@ from typing import Final
 
 from lumen.errors import Refused
 from lumen.json_value import Json
+from lumen.record import index
 from lumen.record.files import Files
 from lumen.record.follower import Follower
 from lumen.record.journal import Cursor, Journal
@@ -86,6 +87,7 @@ class Forgetting:
         blob = event.data.get("blob")
         if isinstance(blob, str) and blob.isalnum():
             self._files.remove(f"blobs/{blob}")
+        index.forget(self._files, target)
         self._journal.append(
             "kernel",
             "forget",

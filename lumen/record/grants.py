@@ -20,8 +20,11 @@ from dataclasses import dataclass
 
 from lumen.record.goals import GoalsEditor, GoalsReader, GoalTracker
 from lumen.record.importing import Importer
+from lumen.record.inbox import InboxAnswerer, InboxAsker
 from lumen.record.memory import ExperienceWriter, MemoryReader, MemoryWriter, PersonMemory
+from lumen.record.outcomes import Outcomes
 from lumen.record.rollback import Rollback
+from lumen.record.skill_help import SkillHelp
 from lumen.record.skills import SkillsAuthor, SkillsInvoker, SkillsReader
 from lumen.record.soul import SoulEditor, SoulReader
 from lumen.record.upkeep import Keeper
@@ -35,6 +38,9 @@ class ActionGrant:
     goals: GoalTracker
     skills: SkillsAuthor
     memory: MemoryWriter
+    inbox: InboxAsker
+    outcomes: Outcomes
+    skill_help: SkillHelp
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,7 @@ class PersonGrant:
     goals: GoalsEditor
     skills: SkillsReader
     memory: PersonMemory
+    inbox: InboxAnswerer
     importer: Importer
     rollback: Rollback
     record: Keeper

@@ -14,14 +14,18 @@ import pytest
 from tests.house.repository import ROOT
 
 LONGEST_FILE = 350
+LONGEST_LOOP = 120
 MOST_BROAD_EXCEPTS = 3
 
 PRINTERS = {"lumen/main.py": "the front door", "lumen/terminal.py": "how results look"}
 LATE_IMPORTERS = {
     "lumen/commands/shared.py": "start-up time: a command pays only for what it uses",
     "lumen/app.py": "start-up time: wires only what was asked for",
+    "lumen/minds.py": "a mind is imported only when it is the one",
+    "lumen/commands/talking.py": "start-up time: the prompt's library only where somebody types",
 }
 GRANT_CUTTERS = {"lumen/app.py": "the composition root"}
+CLEARERS = {"lumen/cortex/clearance.py": "where it is made", "lumen/cortex/cortex.py": "the gate"}
 OPENERS = {
     "lumen/record/files.py": "the only opener of data/",
     "lumen/record/presence.py": "lock files in data/run/, which hold nothing",
@@ -31,6 +35,13 @@ OPENERS = {
     "lumen/record/skills.py": "looks into skills/, which is not data/",
     "lumen/instance.py": "makes the folder",
     "lumen/config.py": "reads lumen.toml",
+    "lumen/kernel/enclosed_process.py": "the pipes of a skill's process",
+    "lumen/kernel/process_tree.py": "reads /proc",
+    "lumen/kernel/prompting.py": "reads prompts, shipped and of the instance",
+    "lumen/substrate/embed_static.py": "reads the weights inside a package",
+    "lumen/substrate/recorded.py": "reads and writes the recording that the person names",
+    "lumen/substrate/scripted.py": "reads the script that the person names",
+    "lumen/substrate/phrases.py": "reads the phrases that are shipped",
 }
 SHIPPED_SKILLS = "lumen/skills/"  # programs of their own: they speak on stdout and open what they work on
 
@@ -76,7 +87,8 @@ def is_called_utils(module: Module) -> list[int]:
 
 def is_too_long(module: Module) -> list[int]:
     length = len(module.source.splitlines())
-    return [length] if length > LONGEST_FILE else []
+    longest = LONGEST_LOOP if module.name.startswith("lumen/kernel/loops/") else LONGEST_FILE
+    return [length] if length > longest else []
 
 
 def prints(module: Module) -> list[int]:
@@ -101,6 +113,19 @@ def cuts_grants(module: Module) -> list[int]:
     if module.name in GRANT_CUTTERS:
         return []
     return [line for line, name, _ in module.calls() if any(part.endswith("Grant") for part in name.split(".")[-2:])]
+
+
+def clears_actions(module: Module) -> list[int]:
+    if module.name in CLEARERS:
+        return []
+    made = [line for line, name, _ in module.calls() if name == "clear" or name.split(".")[-1] == "ClearedAction"]
+    return made + [
+        node.lineno
+        for node in module.nodes()
+        if isinstance(node, ast.ImportFrom)
+        and node.module == "lumen.cortex.clearance"
+        and {"clear", "_SEAL"} & {alias.name for alias in node.names}
+    ]
 
 
 OPENING = {"open", "io.open"}
@@ -166,6 +191,7 @@ NEVER: list[Rule] = [
     prints,
     imports_late,
     cuts_grants,
+    clears_actions,
     opens_files,
 ]
 
@@ -204,6 +230,8 @@ def test_every_exception_is_a_module_that_exists(name: str) -> None:
         (cuts_grants, "ActionGrant(journal)"),
         (cuts_grants, "grants.PersonGrant(journal)"),
         (cuts_grants, "UpkeepGrant.cut(journal)"),
+        (clears_actions, "ClearedAction(action, skill, 'so', seal)"),
+        (clears_actions, "from lumen.cortex.clearance import clear"),
         (opens_files, "open('a')"),
         (opens_files, "os.open(a, flags)"),
         (opens_files, "(folder / 'a').read_text()"),
@@ -228,6 +256,7 @@ def test_a_module_called_utils_is_found() -> None:
 @pytest.mark.parametrize(
     ("rule", "source"),
     [
+        (clears_actions, "match verdict:\n    case ClearedAction():\n        run(verdict)"),
         (opens_files, "Journal.open(folder)"),
         (opens_files, "text.replace('a', 'b')"),
         (opens_files, "shutil.which('git')"),

@@ -223,10 +223,14 @@ def test_skills_lists_folders_and_whether_main_py_exists(tmp_path: Path) -> None
     assert ok("skills", "--json", home=home).json() == [
         {"name": "chat", "main": True},
         {"name": "draft", "main": False},
+        {"name": "files", "main": True},
+        {"name": "recall", "main": True},
     ]
     assert [set(line.split()) for line in ok("skills", home=home).out.splitlines()[1:]] == [
         {"chat", "yes"},
         {"draft", "missing"},
+        {"files", "yes"},
+        {"recall", "yes"},
     ]
 
 

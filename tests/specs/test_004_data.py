@@ -156,7 +156,8 @@ def test_a_skill_is_a_folder_with_a_main_py(home: Path) -> None:
     (home / "skills" / "a_file.py").write_text("print(1)\n", encoding="utf-8")
     with opened(home, MORNING) as instance:
         skills = instance.explore_grant().skills
-        assert [(skill.name, skill.has_main) for skill in skills.all()] == [("chat", True), ("unfinished", False)]
+        shipped = [("chat", True), ("files", True), ("recall", True)]
+        assert [(skill.name, skill.has_main) for skill in skills.all()] == [*shipped, ("unfinished", False)]
         assert skills.invocable("chat").main == home / "skills" / "chat" / "main.py"
         with pytest.raises(Refused, match=r"no skill named unfinished with a main\.py"):
             skills.invocable("unfinished")

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from lumen.errors import BrokenConfig, UnknownFormat
 from lumen.json_value import Json
+from lumen.turn import UNNAMED
 
 FORMAT: Final = 1
 CONFIG: Final = "lumen.toml"
@@ -51,7 +52,7 @@ class Config:
     step_seconds: float = STEP_SECONDS
     mind: MindConfig = field(default_factory=MindConfig)
     skills: SkillsConfig = field(default_factory=SkillsConfig)
-    person: str = "person"
+    person: str = UNNAMED
     unknown: tuple[str, ...] = field(default=())
 
 
@@ -91,7 +92,7 @@ def read_config(home: Path) -> Config:
             isolation=reading.isolation(),
             settings={name: table for name, table in reading.table("skills").items() if isinstance(table, dict)},
         ),
-        person=reading.text("chat", "name") or "person",
+        person=reading.text("chat", "name") or UNNAMED,
         unknown=tuple(sorted(set(settings) - _KNOWN)),
     )
 

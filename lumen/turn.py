@@ -9,7 +9,7 @@ import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from annotated_types import Interval, Len
 
@@ -17,6 +17,7 @@ from lumen.json_value import Json
 
 Score = Annotated[float, Interval(ge=-1.0, le=1.0)]
 Words = Annotated[str, Len(0, 4000)]
+UNNAMED: Final = "person"  # who speaks when nobody said a name
 TurnResult = Literal["done", "skipped", "refused", "waiting", "failed", "interrupted"]
 
 

@@ -63,6 +63,7 @@ class Phrases(_Shape):
     corrected_rest: Pattern
     empty_words: str
     irregular_words: str
+    doings: Mapping[str, tuple[str, ...]]
     fields: Mapping[FieldRole, tuple[str, ...]]
     frames: Mapping[str, str]
     situations: Mapping[str, str]

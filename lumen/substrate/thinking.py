@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final, assert_never
 
 from lumen.ports import Embedder
-from lumen.questions import GoalView, SkillView, Tally, ThinkQuestion, Thought, Utterance
+from lumen.questions import GoalView, Tally, ThinkQuestion, Thought, Utterance
 from lumen.substrate.acts import ActReader
 from lumen.substrate.citing import Citing
 from lumen.substrate.corrections import Corrections
@@ -18,9 +18,8 @@ from lumen.substrate.portrait import Portrait
 from lumen.substrate.quoting import Frames, Quotation, joined, named, person
 from lumen.substrate.ranking import Ranking
 from lumen.substrate.recalling import Recalling
-from lumen.substrate.skill_fit import SkillFit
-from lumen.substrate.slots import Filled, Slots
-from lumen.turn import Action, Candidate, Prediction
+from lumen.substrate.skill_fit import Fit, SkillFit
+from lumen.turn import UNNAMED, Action, Candidate, Prediction
 
 CHAT: Final = "chat"
 PRIOR: Final = 0.2
@@ -41,8 +40,7 @@ class Thinking:
         begins = phrases.frames["correction_new"].partition("{")[0]
         self._recalling = Recalling(phrases, Citing(frames, ranking.vocabulary), ranking, Corrections(acts, begins))
         self._portrait = Portrait(phrases, frames)
-        self._fit = SkillFit(embedder, ranking.vocabulary)
-        self._slots = Slots.of(phrases)
+        self._fit = SkillFit(embedder, ranking.vocabulary, phrases)
 
     def think(self, question: ThinkQuestion) -> Thought:
         if question.said is not None:
@@ -58,11 +56,13 @@ class Thinking:
         elif act == "request":
             first = self._help(said, question)
         else:
-            first = [self._reply(act, self._parts(act, said, question), question)]
+            seen = self._uses(said, question) if act == "question" else []
+            first = [*seen, self._reply(act, self._parts(act, said, question), question)]
         return Thought(self._phrases.situations[act or "unclear"], (*first, self._cannot(act or "unclear", question)))
 
     def _parts(self, act: Act, said: Utterance, question: ThinkQuestion) -> list[Quotation]:
-        fill, speaker = self._fill, person(said.speaker)
+        fill = self._fill
+        speaker = "" if said.speaker == UNNAMED else person(said.speaker)
         match act:
             case "question":
                 parts = self._recalling.answer(said, question)
@@ -109,37 +109,40 @@ class Thinking:
     def _help(self, said: Utterance, question: ThinkQuestion) -> list[Candidate]:
         """One candidate per skill that fits. Where something is missing, a reply that asks for it."""
         candidates = []
-        for skill in self._fit.fitting(said.text, question.skills)[:MOST_SKILLS]:
-            filled = self._slots.fill(skill.help, said.text)
-            if filled.missing:
-                field = person(filled.missing[0].replace("_", " "))
-                asks = [self._fill("ask_field", quoted=named(skill.name), field=field), self._fill("ask_again")]
-                candidates.append(self._reply("request", asks, question, name=f"ask:{skill.name}", intention="ask"))
+        for fit in self._fit.fitting(said.text, question.skills)[:MOST_SKILLS]:
+            if fit.filled.missing:
+                field = person(fit.filled.missing[0].replace("_", " "))
+                asks = [self._fill("ask_field", quoted=named(fit.skill.name), field=field), self._fill("ask_again")]
+                name = f"ask:{fit.skill.name}"
+                candidates.append(self._reply("request", asks, question, name=name, intention="ask"))
             else:
-                candidates.append(self._use(skill, filled, question, "request"))
+                candidates.append(self._use(fit, question, "request"))
         return sorted(candidates, key=lambda candidate: candidate.action.skill == CHAT)
+
+    def _uses(self, said: Utterance, question: ThinkQuestion) -> list[Candidate]:
+        """For a question that names a path, a link or the like: the skills that can look there."""
+        fits = self._fit.fitting(said.text, question.skills)[:MOST_SKILLS]
+        sure = [fit for fit in fits if fit.filled.is_certain and not fit.filled.missing]
+        return [self._use(fit, question, "request") for fit in sure]
 
     def _about_goal(self, goal: GoalView, question: ThinkQuestion) -> Thought:
         candidates = []
         missing = self._fill("goal_missing", quoted=named(goal.name))
-        for skill in self._fit.fitting(goal.name, question.skills)[:MOST_SKILLS]:
-            filled = self._slots.fill(skill.help, goal.name)
-            if not filled.missing:
-                candidates.append(self._use(skill, filled, question, "goal", goal=goal.name))
+        for fit in self._fit.fitting(goal.name, question.skills)[:MOST_SKILLS]:
+            if not fit.filled.missing:
+                candidates.append(self._use(fit, question, "goal", goal=goal.name))
             elif not candidates:
-                lacking = person(filled.missing[0].replace("_", " "))
-                missing = self._fill("goal_field", quoted=named(goal.name), skill=named(skill.name), field=lacking)
+                lacking = person(fit.filled.missing[0].replace("_", " "))
+                missing = self._fill("goal_field", quoted=named(goal.name), skill=named(fit.skill.name), field=lacking)
         honest = [] if candidates else [self._reply("goal", [missing], question, goal=goal.name)]
         last = self._cannot("goal", question, goal=goal.name)
         return Thought(self._phrases.situations["goal"], (*candidates, *honest, last))
 
-    def _use(
-        self, skill: SkillView, filled: Filled, question: ThinkQuestion, act: str, *, goal: str | None = None
-    ) -> Candidate:
-        kind = f"{skill.name}:{act}"
+    def _use(self, fit: Fit, question: ThinkQuestion, act: str, *, goal: str | None = None) -> Candidate:
+        kind = f"{fit.skill.name}:{act}"
         return Candidate(
-            name=f"use:{skill.name}",
-            action=Action(skill.name, dict(filled.parameters)),
+            name=f"use:{fit.skill.name}",
+            action=Action(fit.skill.name, dict(fit.filled.parameters)),
             kind=kind,
             intention=self._phrases.intentions[act],
             prediction=self._prediction(kind, question.tallies),

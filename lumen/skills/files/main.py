@@ -12,8 +12,9 @@ import stat
 import sys
 from collections.abc import Iterator
 
-HELP = """Look into the folders that the person allowed: list a folder, read a text file, find files by name or content.
-It only reads. Without "do" a folder is listed and a file is read; with a query, files are found below the path.
+HELP = """Look into folders, notes and documents that the person allowed: list a folder, open, read and show a text
+file, search and find files by name or content. It only reads.
+Without "do" a folder is listed and a file is read; with a query, files are found below the path.
 Output (stdout): one JSON object {"ok": true, "text": "..."}, or {"ok": false, "error": "..."} and exit code 1."""
 EPILOG = 'Input (stdin): one JSON object {"path": "notes/today.md", "do?": "list|read|find", "query?": "words"}'
 HOW_TO_ALLOW = 'No folder is allowed. The person can allow some in lumen.toml:\n\n[skills.files]\nfolders = ["~/notes"]'

@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO
 
-HELP = """Search the agent's own memories for words, and answer with the best ones, their dates and their ids.
+HELP = """Look up what was said: search the agent's own memories for words, and answer with the best ones, their dates
+and their ids.
 Output (stdout): one JSON object {"ok": true, "found": [{"id": "...", "timestamp": "...", "author": "...",
 "description": "..."}], "text": "..."}, or {"ok": false, "error": "..."} and exit code 1."""
 EPILOG = 'Input (stdin): one JSON object {"query": "words to look for", "limit?": 5}'
